@@ -66,7 +66,7 @@ def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
     if "model" in parts:
         if recipe.content == "features":
             _model(recipe, "depths" in parts)
-            _placement(recipe, "placement" in parts)
+            _placement(recipe, "placement" in parts, folds="depths" not in parts)
         else:
             _scores(recipe)
     if "calibrators" in parts:
@@ -368,12 +368,14 @@ def _share(recipe: Recipe, name: str) -> None:
     )
 
 
-def _placement(recipe: Recipe, whole: bool) -> None:
-    """Draw the placement with its settings; without ``whole``, only the settings that every placement shares."""
+def _placement(recipe: Recipe, whole: bool, folds: bool) -> None:
+    """Draw the placement with its settings; without ``whole``, only those that every placement shares, without folds if
+    the page has one test set.
+    """
     st.header("Calibration data" if whole else "Split", anchor=False)
     if not whole:
         split(recipe)
-        _judged_on(recipe)
+        _judged_on(recipe, folds)
         _calibration_rows(recipe)
         return
     fixed = _file_fixes_calibration(recipe)
@@ -448,12 +450,15 @@ def split(recipe: Recipe) -> None:
         parameter_control(parameter, f"data_params.{parameter.name}", value)
 
 
-def _judged_on(recipe: Recipe) -> None:
-    """Draw the choice of test rows: one test set, or each row once, in the fold that did not learn from it."""
+def _judged_on(recipe: Recipe, folds: bool = True) -> None:
+    """Draw the choice of test rows: one test set, or with ``folds`` each row once, in the fold that did not learn from
+    it.
+    """
     if recipe.split == "file":
         return  # the file fixes one test set
-    choice("evaluation", recipe)
-    if recipe.evaluation == "holdout":
+    if folds:
+        choice("evaluation", recipe)
+    if recipe.evaluation == "holdout" or not folds:
         _share(recipe, "test_size")
     else:
         parameter_control(recipe.parameter("folds"), "folds", recipe.folds)

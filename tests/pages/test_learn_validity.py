@@ -123,7 +123,7 @@ def test_every_experiment_opens_from_its_link(part):
     ]
     assert unexplained == []
     assert in_sight(at) <= {f"{part}.{p.name}" for p in EXPERIMENTS[part].parameters[:2]} | {"seed"}
-    assert len(in_sight(at)) == 2
+    assert 1 <= len(in_sight(at)) <= 2
 
 
 def in_sight(at):
