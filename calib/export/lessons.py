@@ -1,6 +1,6 @@
 """A lesson on paper: its summary card, and the handout to take to class.
 
-The card shows the picture and the sentence to remember of every step on one sheet. The handout has questions with space
+The card shows the picture and the sentence to remember of every step on the two sides of one sheet. The handout has questions with space
 for guesses, exercises, and separate pictures and solutions.
 """
 
@@ -39,11 +39,12 @@ def named_numbers(step: Step, evaluation: Evaluation) -> pd.DataFrame | None:
     return formatted_metrics(evaluation, list(step.beside)).rename(index={label_of("none"): named})
 
 
-# Pixels on a sheet: height of all rows of pictures, width of a column, height of a picture; type as for a projector
+# Pixels on a side of a sheet: height of all rows of pictures, width of a column, height of a picture; type as for a projector
 SHEET, CARD_WIDTH, PICTURE_HEIGHT = 2150, 970, 780
 ROW_OF_WORDS = 80  # pixels that the words of a row of pictures take
 CARD_SCALE = 0.362  # scale on paper: 24 pixels become 6.5 points
 COLUMNS_PER_SHEET = 2
+STEPS_PER_SIDE = 6  # more would make pictures of two panels too low to read
 
 
 class Staged(NamedTuple):
@@ -128,12 +129,14 @@ def pictured_steps(lesson: Lesson, watch: Watch) -> Iterator[tuple[Step, Chart]]
 
 
 def lesson_card(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None) -> bytes:
-    """Return the summary card as one HTML page that loads nothing and prints on A4.
+    """Return the summary card as one HTML page that loads nothing and prints on a sheet of A4, six steps on a side.
 
     Its pictures are images; without a browser that draws them, the page holds Plotly, which is ten times as large.
     """
     steps, charts = zip(*pictured_steps(lesson, watch or Watch()), strict=True)
-    figures = list(_on_a_sheet([chart.draw(theme) for chart in charts]))
+    figures = [chart.draw(theme) for chart in charts]
+    sides = [figures[i : i + STEPS_PER_SIDE] for i in range(0, len(figures), STEPS_PER_SIDE)]
+    figures = [figure for side in sides for figure in _on_a_side(side)]
     images = _images(figures) if chromium.can_draw() else [""] * len(figures)
     parts = [
         {
@@ -151,6 +154,7 @@ def lesson_card(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None
         theme,
         summary=lesson.summary,
         parts=parts,
+        per_side=STEPS_PER_SIDE,
         printed=CARD_SCALE,
         drawn_already=any(images),
     )
@@ -162,8 +166,8 @@ def _images(figures: Sequence[go.Figure]) -> list[str]:
     return [f"data:image/svg+xml;base64,{b64encode(file['svg']).decode()}" for file in files]
 
 
-def _on_a_sheet(figures: Sequence[go.Figure]) -> Iterator[go.Figure]:
-    """Yield the figures with legible type; rows share the sheet in proportion to their heights on a page."""
+def _on_a_side(figures: Sequence[go.Figure]) -> Iterator[go.Figure]:
+    """Yield the figures with legible type; rows share a side of the sheet in proportion to their heights on a page."""
     heights = [figure.layout.height for figure in figures]
     rows = [
         max(heights[start : start + COLUMNS_PER_SHEET]) for start in range(0, len(heights), COLUMNS_PER_SHEET)
