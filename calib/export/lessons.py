@@ -1,7 +1,7 @@
 """A lesson on paper: its summary card, and the handout to take to class.
 
-The card shows the picture and the sentence to remember of every step on the two sides of one sheet. The handout has questions with space
-for guesses, exercises, and separate pictures and solutions.
+The card shows the picture and the sentence to remember of every step on the two sides of one sheet. The handout has
+questions with space for guesses, exercises, and separate pictures and solutions.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def named_numbers(step: Step, evaluation: Evaluation) -> pd.DataFrame | None:
     return formatted_metrics(evaluation, list(step.beside)).rename(index={label_of("none"): named})
 
 
-# Pixels on a side of a sheet: height of all rows of pictures, width of a column, height of a picture; type as for a projector
+# Pixels on a side of a sheet, with type as for a projector: height of all rows, width of a column, height of a picture
 SHEET, CARD_WIDTH, PICTURE_HEIGHT = 2150, 970, 780
 ROW_OF_WORDS = 80  # pixels that the words of a row of pictures take
 CARD_SCALE = 0.362  # scale on paper: 24 pixels become 6.5 points

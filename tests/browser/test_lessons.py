@@ -275,7 +275,9 @@ def test_presenting_hides_the_sidebar_and_obeys_the_arrow_keys(new_tab):
     assert arrive(tab, lesson, 3) == []
     assert not tab.page.get_by_test_id("stSidebar").is_visible()
     drawn = tab.page.get_by_test_id(CHARTS).locator(".main-svg").first  # in its room's scale
-    assert 600 < drawn.bounding_box()["height"] <= 800, "a chart and its title fit a projector of 1920 by 1080"
+    assert 600 < drawn.bounding_box()["height"] <= 800, (
+        "a chart and its title fit a projector of 1920 by 1080"
+    )
     tab.page.set_viewport_size({"width": 1280, "height": 720})
     until(lambda: drawn.bounding_box()["height"] < 720, "no chart is higher than the window")
     tab.press("End presenting")
@@ -458,15 +460,17 @@ PRINTED = """() => Math.min(...[...document.querySelectorAll(".js-plotly-plot sv
 OPENED = """() => {
     for (const image of document.querySelectorAll("[role=img] img")) {
         const bytes = Uint8Array.from(atob(image.src.split(",")[1]), one => one.charCodeAt(0))
-        const drawing = new DOMParser().parseFromString(new TextDecoder().decode(bytes), "image/svg+xml").documentElement
+        const parsed = new DOMParser().parseFromString(new TextDecoder().decode(bytes), "image/svg+xml")
+        const drawing = parsed.documentElement
         drawing.style.width = `${image.getBoundingClientRect().width}px`
         drawing.style.height = "auto"
         image.parentElement.classList.add("js-plotly-plot")
         image.parentElement.style.zoom = 1
         image.replaceWith(drawing)
     }
+    const scale = ({ a, b }) => Math.hypot(a, b)
     return Math.min(...[...document.querySelectorAll("[role=img] svg text")].filter(text => text.textContent).map(
-        text => 0.75 * parseFloat(getComputedStyle(text).fontSize) * Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b)))
+        text => 0.75 * parseFloat(getComputedStyle(text).fontSize) * scale(text.getScreenCTM())))
 }"""
 
 

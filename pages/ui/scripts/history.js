@@ -6,7 +6,7 @@ export default function () {
     const push = history.pushState
     let settled = 0
     history.pushState = (state, title, address) => {
-        const to = new URL(address, location), stays = to.pathname === location.pathname
+        const to = new URL(address ?? "", location), stays = to.pathname === location.pathname
         const passed = !stays && to.search === location.search && performance.now() < settled + MOMENT
         const enter = passed ? history.replaceState : push
         enter.call(history, state, title, address)
