@@ -12,6 +12,7 @@ from calib.figures.narrowing import unpacked
 
 # For a projector of 1920 by 1080: factor of type and margins, smallest type, and largest height of charts
 ENLARGED, LEGIBLE, PROJECTED = 4 / 3, 24, 1000
+ABOVE_CAPTION = 860  # height of a chart whose caption is in sight, too (room.css)
 BOLDER = 1.6  # factor of marks and lines, which a figure twice as high would else show as thin as on a laptop
 # Pixels below a square diagram: histogram, gap above it, scale
 BELOW_DIAGRAM, BETWEEN, SPACE_OF_SCALE = 66, 12, 92

@@ -20,7 +20,7 @@ from calib.figures import FIGURES, MARKS, Theme
 from calib.figures.base import FigureEntry, split_caption
 from calib.figures.many import GREY, lines_of, recolour, without_grey_names
 from calib.figures.narrowing import without_data
-from calib.figures.projector import PROJECTED, for_projector
+from calib.figures.projector import ABOVE_CAPTION, PROJECTED, for_projector
 from calib.figures.theme import controls
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
@@ -425,7 +425,10 @@ def _figure(
         figure.update_layout(height=height)
     if not grid and figure.layout.yaxis.constraintoward is None:  # a square diagram leaves room anyway
         figure.update_layout(margin_r=max(TOOLBAR, figure.layout.margin.r or 0))
-    return (for_projector(figure, rows=grid[0], fills=grid[1]) if grid else figure).to_dict()
+    if grid:
+        rows, fills = grid
+        figure = for_projector(figure, rows, PROJECTED if fills else ABOVE_CAPTION, fills)
+    return figure.to_dict()
 
 
 def _clicked(key: str) -> None:
