@@ -277,7 +277,7 @@ def _layout(record: Theorem, theme: Theme) -> dict[str, Any]:
         },
         annotations=[
             heading("Mean error over the draws", "y"),
-            heading("Draws grouped by their probability for the true label", "y2"),
+            heading("Draws by probability of the true label", "y2"),
         ],
     )
 

@@ -17,8 +17,9 @@ def test_a_prediction_a_move_and_the_link_back(tab, new_tab):
     seen = tab.chart_titles()
     assert seen[0].startswith("Move 2 of 6")
     query = dict(parse_qsl(urlsplit(tab.link()).query))
-    assert query == {"pooling.guess": "skip", "pooling.step": "1"}
-    other = new_tab().experiment("pooling", **query)
+    chosen = query.pop("two_probabilities.experiment")
+    assert query == {f"{chosen}.guess": "skip", f"{chosen}.step": "1"}
+    other = new_tab().experiment(chosen, **query)
     assert other.chart_titles() == seen
 
 

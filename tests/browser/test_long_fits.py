@@ -2,7 +2,13 @@
 
 import pytest
 
-OPACITY = "getComputedStyle(document.querySelector('.stPlotlyChart')).opacity"
+# Of the picture with all that is around it
+OPACITY = """(() => {
+    let opacity = 1
+    for (let at = document.querySelector('.stPlotlyChart'); at; at = at.parentElement)
+        opacity *= getComputedStyle(at).opacity
+    return opacity
+})()"""
 
 
 def progress(tab):

@@ -99,12 +99,14 @@ def test_a_base_rate_is_stated_then_estimated_from_rows_without_labels_and_taken
     table = files.churn()
     content, fewer = files.as_csv(table), table.sort_values("outcome", ascending=False)[:280]
     unlabelled = fewer.drop(columns="outcome")  # all who stayed, and a third of those who left
-    query = {"model": "logistic_regression", "calibrators": "none,platt", "reliability.details": "base_rate"}
+    query = {"model": "logistic_regression", "calibrators": "none,platt"}
     tab.open("explore_data", **query).upload("visits.csv", content).go("Reliability")
     tab.unfold("Base rate").type_number("base_rate", 5)
     recipe, data, evaluation = judged(tab, content)
     assert recipe.base_rate == 0.05
     assert tab.headline()["Brier score"] == files.headline_of(evaluation)[1]
+    tab.page.locator("summary").get_by_text("Details", exact=True).click()
+    tab.settle().segment("reliability.details", "Base rate")
     tab.upload("rows.csv", files.as_csv(unlabelled), "unlabelled")
     key = recommend(evaluation).choice
     found = estimate_of_rows(evaluation, fit(recipe, data), unlabelled, key)
