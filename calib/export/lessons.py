@@ -134,9 +134,7 @@ def lesson_card(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None
     Its pictures are images; without a browser that draws them, the page holds Plotly, which is ten times as large.
     """
     steps, charts = zip(*pictured_steps(lesson, watch or Watch()), strict=True)
-    figures = [chart.draw(theme) for chart in charts]
-    sides = [figures[i : i + STEPS_PER_SIDE] for i in range(0, len(figures), STEPS_PER_SIDE)]
-    figures = [figure for side in sides for figure in _on_a_side(side)]
+    figures = list(_on_a_sheet([chart.draw(theme) for chart in charts]))
     images = _images(figures) if chromium.can_draw() else [""] * len(figures)
     parts = [
         {
@@ -164,6 +162,12 @@ def _images(figures: Sequence[go.Figure]) -> list[str]:
     """Draw figures as data addresses."""
     files = chromium.draw_files(figures, ("svg",))
     return [f"data:image/svg+xml;base64,{b64encode(file['svg']).decode()}" for file in files]
+
+
+def _on_a_sheet(figures: Sequence[go.Figure]) -> Iterator[go.Figure]:
+    """Yield the figures as they are on the sides of a sheet."""
+    for start in range(0, len(figures), STEPS_PER_SIDE):
+        yield from _on_a_side(figures[start : start + STEPS_PER_SIDE])
 
 
 def _on_a_side(figures: Sequence[go.Figure]) -> Iterator[go.Figure]:

@@ -117,9 +117,7 @@ def chart(entry: FigureEntry, record: Record, source: Any, options: Mapping[str,
 
 
 def _picture(entry: FigureEntry, record: Record, source: Any, theme: Theme, form: str) -> bytes:
-    """Draw the figure with its title, which is above the figure on the page; made outside the page, which knows the
-    theme.
-    """
+    """Draw the figure with its title, which is above the figure on the page; the page alone knows the theme."""
     figure = titled(entry.draw(record, theme), record.title, source, entry.label)
     return draw_files([figure], [form])[0][form]
 

@@ -79,13 +79,14 @@ STOP = """() => {
     const key = keyed ? [...keyed.classList].find(name => name.startsWith("st-key-")).slice(7) : ""
     const near = [at]
     while (near.length < 5 && near.at(-1).parentElement) near.push(near.at(-1).parentElement)
-    if (at.nextElementSibling) near.push(at.nextElementSibling)  // the words of a button of a choice
+    const unseen = at.matches(".choices input, .playground fieldset input")  // whose words are ringed
+    if (unseen) near.push(at.nextElementSibling)
     const ringed = near.map(e => getComputedStyle(e)).some(style =>
         style.outlineStyle === "solid" && parseFloat(style.outlineWidth) >= 2
         || style.boxShadow.endsWith("0px 0px 0px 1px") || at.matches(".step") && style.boxShadow !== "none")
     // A table rings the cell that it is at. It draws that; the cell itself stands unseen in its canvas
     const own = at.matches("canvas, .dvn-scroller, .stDataFrame *"),
-        drawing = at.closest("canvas") ?? (at.matches("label > input") ? at.parentElement : at)
+        drawing = at.closest("canvas") ?? (unseen ? at.parentElement : at)
     const around = at.querySelector(":scope > .reach")  // of a point that is dragged: a ring drawn about it
     const drawn = around && getComputedStyle(around).stroke !== "none"
     const seen = drawing.checkVisibility({opacityProperty: true, visibilityProperty: true})

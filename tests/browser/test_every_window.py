@@ -246,7 +246,7 @@ def test_nothing_grave_is_found_on_any_page_with_all_of_it_unfolded(new_tab, pat
 @pytest.mark.parametrize("path", PATHS)
 def test_the_keyboard_shows_where_it_is_on_every_page(new_tab, path):
     tab = new_tab(color_scheme="dark").open(path, **({} if path.startswith("learn") else QUICK))
-    assert len(tab_stops(tab)) > 15
+    assert len(tab_stops(tab)) >= 20
 
 
 @pytest.mark.soak

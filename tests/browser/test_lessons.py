@@ -274,12 +274,14 @@ def test_presenting_hides_the_sidebar_and_obeys_the_arrow_keys(new_tab):
     tab.page.keyboard.press("ArrowLeft")
     assert arrive(tab, lesson, 3) == []
     assert not tab.page.get_by_test_id("stSidebar").is_visible()
-    drawn = tab.page.get_by_test_id(CHARTS).locator(".main-svg").first  # in its room's scale
-    assert 600 < drawn.bounding_box()["height"] <= 800, (
-        "a chart and its title fit a projector of 1920 by 1080"
-    )
+
+    def highest():
+        drawn = tab.page.get_by_test_id(CHARTS).locator(".main-svg").all()  # in the room's scale
+        return max(part.bounding_box()["height"] for part in drawn)
+
+    assert 600 < highest() <= 800, "a chart and its title fit a projector of 1920 by 1080"
     tab.page.set_viewport_size({"width": 1280, "height": 720})
-    until(lambda: drawn.bounding_box()["height"] < 720, "no chart is higher than the window")
+    until(lambda: highest() < 720, "no chart is higher than the window")
     tab.press("End presenting")
     assert tab.recipe_query() == parameters(lesson.steps[2])
 

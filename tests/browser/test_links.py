@@ -24,9 +24,8 @@ def test_the_first_request_of_a_fresh_server_opens_the_page_in_its_frame_with_it
         asked = tab.page.get_by_role("heading", level=1).inner_text().strip()
         assert asked == current.question(page, Recipe())
         assert tab.in_menu(page.name).count() == 1
-        kept = (
-            {} if page.script == live_quiz.SCRIPT else query
-        )  # whose address holds the code of a room alone
+        # The address of a live quiz holds the code of its room alone
+        kept = {} if page.script == live_quiz.SCRIPT else query
         assert {name: value for name, value in tab.recipe_query().items() if name in query} == kept
         assert urlsplit(tab.page.url).path == f"/{path}"
         assert tab.faults() == []

@@ -11,7 +11,7 @@ from calib.export.lessons import (
     HANDOUT_WIDTH,
     STEPS_PER_SIDE,
     _before,
-    _on_a_side,
+    _on_a_sheet,
     _on_paper,
     _question_of,
     handout_pdf,
@@ -43,7 +43,7 @@ def test_a_step_s_picture_is_that_of_its_page(place, key):
 
 def test_pictures_of_a_card_have_a_width_of_their_own():
     """Drawn as wide as the window, they were shrunk on paper until captions of panels touched."""
-    (figure,) = _on_a_side([picture(LESSONS["venn_abers"].steps[3]).draw(LIGHT)])
+    (figure,) = _on_a_sheet([picture(LESSONS["venn_abers"].steps[3]).draw(LIGHT)])
     assert figure.layout.showlegend is not False
     assert figure.layout.width == CARD_WIDTH
 
