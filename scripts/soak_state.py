@@ -1,6 +1,7 @@
 """Say which share of the soak ran when, and record a landing.
 
     python -m scripts.soak_state        print, for each share, the last landing whose run began with it
+    python -m scripts.soak_state order  print the shares in the order in which .ci/run takes them now
     python -m scripts.soak_state land   add a line to .ci/landings, to be committed as the last thing before a landing
 
 ``make soak`` as a whole takes two hours, so each ``.ci/run`` runs a hundredth of it, and further ones while there is
@@ -39,6 +40,16 @@ def share_of(landing: int) -> int:
     return (10 * before + before // 10) % SHARES + 1
 
 
+def order(landing: int) -> list[int]:
+    """Return all shares in the order in which a landing takes them.
+
+    >>> order(11)[:3], order(11)[-1]
+    ([2, 3, 4], 1)
+    """
+    first = share_of(landing)
+    return [(first - 1 + i) % SHARES + 1 for i in range(SHARES)]
+
+
 def state(lines: list[str]) -> dict[int, str]:
     """Return, for each share, the line of the last landing that began with it; "not yet" if there is none."""
     last = {share_of(landing): line for landing, line in enumerate(lines, start=1)}
@@ -52,8 +63,11 @@ def land(today: datetime.date) -> str:
     return f"{int(counted) + 1} {today}"
 
 
-def main(land_now: bool) -> None:
-    if land_now:
+def main(wanted: str) -> None:
+    if wanted == "order":
+        print(*(f"{share}/{SHARES}" for share in order(len(landings()))))
+        return
+    if wanted == "land":
         with LANDINGS.open("a", encoding="utf-8") as record:
             record.write(land(datetime.datetime.now(datetime.UTC).date()) + "\n")
     for share, line in state(landings()).items():
@@ -64,5 +78,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("land", nargs="?", choices=["land"], help="record a landing")
-    main(parser.parse_args().land == "land")
+    parser.add_argument("wanted", nargs="?", choices=["state", "order", "land"], default="state")
+    main(**vars(parser.parse_args()))

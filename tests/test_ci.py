@@ -49,9 +49,9 @@ def test_a_soak_that_would_not_end_in_time_is_not_begun(tmp_path):
 
 def test_the_share_of_this_landing_comes_first_and_the_others_follow_while_there_is_time(tmp_path):
     said, status = run(tmp_path, make="[ $1 != soak ] || echo $2")
-    first = soak_state.share_of(len(soak_state.landings())) - 1
-    order = [(first + i) % soak_state.SHARES + 1 for i in range(soak_state.SHARES)]
-    assert said.split() == [f"SHARE={share}/{soak_state.SHARES}" for share in order]
+    first = soak_state.share_of(len(soak_state.landings()))
+    following = [*range(first, 101), *range(1, first)]
+    assert said.split() == [f"SHARE={share}/100" for share in following]
     assert status == 0
 
 

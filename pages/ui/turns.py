@@ -1,7 +1,8 @@
 """Let pages run one after the other: at once, they would wait for Python's interpreter at every message they send.
 
-A page takes about 0.15 seconds, but one of five at once took a second and more (docs/load.md). Meanwhile fits leave it
-a processor. No priority does this: beside other busy programs, fits of a lower priority would hardly go on.
+A page takes about 0.15 seconds, but one of five at once took a second and more (docs/load.md). At first, fits leave two
+processors to a page and to what sends it; then one, if the page takes long, so that fits always go on. No priority does
+this: beside other busy programs, fits of a lower priority would hardly go on.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from calib.data.confined import apart
 from pages.ui.scheduler import processors
 
+FIRST = 0.4  # seconds of a turn in which fits leave two processors, on a machine with two of them all
 LONGEST_TURN = 1.0  # seconds after which the next page runs beside one that takes long
 _OF_THREAD = threading.local()
 
@@ -25,6 +27,7 @@ class _Queue:
     def __init__(self) -> None:
         self.changed, self.waiting = threading.Condition(), deque[object]()
         self.holder, self.ends = object(), 0.0  # who has the turn, and until when at most
+        self.first = threading.Timer(0, self.changed.notify_all)  # not begun
 
     def take(self, page: object) -> None:
         """Wait for the turn."""
@@ -34,14 +37,24 @@ class _Queue:
                 self.changed.wait(None if others else self.ends - time.monotonic())
             self.waiting.popleft()
             self.holder, self.ends = page, time.monotonic() + LONGEST_TURN
-            apart.limit(max(processors() - 1, 1))
+            apart.limit(max(processors() - 2, 0))
+            self.first = threading.Timer(FIRST, self.take_less, [page])
+            self.first.daemon = True
+            self.first.start()
             self.changed.notify_all()
+
+    def take_less(self, page: object) -> None:
+        """Leave fits a processor more, if this page still has the turn."""
+        with self.changed:
+            if self.holder is page and self.ends:
+                apart.limit(max(processors() - 1, 1))
 
     def give_up(self, page: object) -> None:
         """End the turn of this page, unless another page has it meanwhile."""
         with self.changed:
             if self.holder is page:
                 self.ends = 0.0
+                self.first.cancel()
                 apart.limit()
                 self.changed.notify_all()
 

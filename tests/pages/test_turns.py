@@ -90,13 +90,32 @@ def test_a_page_whose_time_is_over_ends_no_turn_but_its_own(monkeypatch):
     assert turns._QUEUE.ends == 0
 
 
-@pytest.mark.parametrize(("processors", "most"), [(1, 1), (2, 1), (8, 7)])
-def test_a_page_has_a_processor_which_fits_leave_until_it_waits(monkeypatch, processors, most):
-    limits = []
+@pytest.fixture
+def limits(monkeypatch):
+    """How many fits may go on, as it was last said; none is a limit."""
+    said = []
+    monkeypatch.setattr(apart, "limit", lambda *most: said.append(most))
+    return said
+
+
+@pytest.mark.parametrize(("processors", "most"), [(1, 0), (2, 0), (8, 6)])
+def test_fits_leave_a_page_two_processors_until_it_waits(monkeypatch, limits, processors, most):
+    monkeypatch.setattr(turns, "FIRST", 60)
     monkeypatch.setattr(turns, "processors", lambda: processors)
-    monkeypatch.setattr(apart, "limit", lambda *most: limits.append(most))
     with turns.turn():
         assert limits == [(most,)]
         with turns.given_up():
             assert limits == [(most,), ()]
     assert limits == [(most,), (), (most,), ()]
+    assert turns._QUEUE.first.finished.is_set()
+
+
+@pytest.mark.parametrize(("processors", "most"), [(1, 1), (2, 1), (8, 7)])
+def test_beside_a_page_that_takes_long_fits_go_on(monkeypatch, limits, processors, most):
+    monkeypatch.setattr(turns, "FIRST", 0)
+    monkeypatch.setattr(turns, "processors", lambda: processors)
+    with turns.turn():
+        turns._QUEUE.first.join()
+        assert limits[1:] == [(most,)]
+    turns._QUEUE.take_less(turns._QUEUE.holder)
+    assert limits[2:] == [()]

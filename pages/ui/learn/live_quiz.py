@@ -192,9 +192,8 @@ def _closing() -> None:
     code, secret = st.session_state["own_room"]
     with st.popover("Close the room", type="tertiary", key="room_closing"):
         st.markdown("Closing deletes all answers. Save them first if you need them.")
-        downloads.table(
-            "Answers (CSV)", lambda: answers(rooms().answers(code, secret)), f"live_quiz_{code}.csv"
-        )
+        here = rooms()  # looked up by the page: the file is written outside it
+        downloads.table("Answers (CSV)", lambda: answers(here.answers(code, secret)), f"live_quiz_{code}.csv")
         st.button("Close and delete", key="room_close", type="primary", on_click=_close_own)
 
 
