@@ -13,6 +13,7 @@ from calib.figures import DARK, LIGHT, Theme
 from calib.kernel.declared import SETTINGS
 from calib.recipe import Recipe
 from pages.ui import browser, state
+from pages.ui.text import NO_BREAK
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def question(page: Page, recipe: Recipe) -> str:
     """Return the question of the page, or of its open view."""
     name = f"{page.key}.experiment"
     if name not in SETTINGS:
-        return page.question
+        return page.question.replace(" %", NO_BREAK)
     view = recipe.setting(name)
     return QUESTIONS.get(view, GUARANTEE if view in EXPERIMENTS else page.question)
 
