@@ -4,8 +4,8 @@
 
 A mutant is a module with one operator, comparison or number changed inside a function. Each runs in a forked process,
 which compiles the changed module instead of the file, so no file is changed. First come the examples of the module and
-the test file of its name, then, if they pass, all tests of its folder, and those of exported programs. A mutant that
-fails or does not end is killed.
+the test file of its name, then, if they pass, all tests of its folder, and those of what uses it. A mutant that fails
+or does not end is killed.
 Survivors are printed, for somebody to read: some compute the same in another way.
 """
 
@@ -31,9 +31,12 @@ NUMERIC = (
     *(f"calib/kernel/{name}.py" for name in ("base_rate", "binning", "binomial", "isotonic_regression")),
     *(f"calib/kernel/{name}.py" for name in ("likelihood", "rows", "softmax", "weights")),
 )
-# Tests elsewhere of formulas and of files: a calibrator predicts as its exported programs do
+# Tests elsewhere of formulas and of files: a calibrator predicts as its exported programs do, and calls the kernel
 PROGRAMS = ("programs/test_programs.py", "programs/test_classes.py", "test_calibrators.py")
-ELSEWHERE = {"calibrators": [f"tests/export/{name}" for name in PROGRAMS]}
+ELSEWHERE = {
+    "calibrators": [f"tests/export/{name}" for name in PROGRAMS],
+    "kernel": ["tests/calibrators", "tests/metrics"],
+}
 LIMIT = 900  # seconds in which the tests of one mutant end
 LIBRARIES = ("numpy", "pandas", "scipy.stats", "scipy.optimize", "sklearn.ensemble", "hypothesis")
 PAIRS = ((ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.And, ast.Or))

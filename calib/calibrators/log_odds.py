@@ -110,6 +110,8 @@ def deepest_fall_notes(x: Array, values: Array) -> tuple[str, ...]:
 
     >>> deepest_fall_notes(np.array([-1.0, 0.0, 1.0]), np.array([0.0, 2.0, 1.0]))
     ('the fitted curve falls from 0.5000 to 0.7311, so higher scores get lower probabilities there.',)
+    >>> deepest_fall_notes(np.array([-1.0, 0.0, 1.0]), np.array([0.0, 2.0, 2.0]))
+    ()
     """
     low = int(np.argmax(np.maximum.accumulate(values) - values))
     high = int(np.argmax(values[: low + 1]))

@@ -215,7 +215,7 @@ def _signs(rows: Rows, p: Array, redraws: int, rng: np.random.Generator) -> Iter
     assert rows.cluster_index is not None
     residuals, clusters = rows.weights * (rows.y - p), int(rows.cluster_index.max()) + 1
     across = _across(p, rows.weights**2 * p * (1 - p))
-    distinct = np.searchsorted(p[np.flatnonzero(np.append(p[1:] != p[:-1], True))], p)
+    distinct = _numbered(p)
     stretch = distinct * min(NEIGHBOUR_GROUPS, int(distinct[-1]) + 1) // (int(distinct[-1]) + 1)
     walk = csr_array((residuals, (stretch, rows.cluster_index)), shape=(int(stretch[-1]) + 1, clusters))
     sums = np.vstack(

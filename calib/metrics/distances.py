@@ -114,10 +114,10 @@ def smooth_cells(rows: Rows, p: Array, scale: Callable[[Array], Array] = np.asar
     """
     tied = pool_ties(p, rows.y, rows.weight)
     middle = np.cumsum(tied.weights) - tied.weights / 2
-    of_value = np.unique(
+    cells, of_value = np.unique(
         (middle * PREDICTION_CELLS / tied.weights.sum()).astype(np.intp), return_inverse=True
-    )[1]
-    at, k = of_value[np.searchsorted(tied.scores, p)], int(of_value[-1]) + 1
+    )
+    at, k = of_value[np.searchsorted(tied.scores, p)], len(cells)
     count, ones, total = (group_sums(at, k, values, rows.weights) for values in (None, rows.y, p))
     points = total / count
     smoother = _loess(scale(points), count)

@@ -233,6 +233,20 @@ def test_without_each_cluster_the_calibration_line_moves_as_a_new_fit_says():
         assert value - low == pytest.approx(quantile * error, rel=0.01)
 
 
+@pytest.mark.parametrize("name", ["slope", "intercept", "in_the_large"])
+def test_with_weights_the_calibration_line_varies_as_it_moves_without_each_row(name):
+    rng = np.random.default_rng(2)
+    x, weight = rng.normal(size=400), rng.uniform(0.5, 4, size=400)
+    y, p = (rng.random(400) < expit(0.7 * x)).astype(int), expit(x)
+    every = [np.delete(np.arange(400), i) for i in range(400)]
+    moves = [getattr(calibration_line(y[i], p[i], weight[i]), name) for i in every]
+    value = getattr(calibration_line(y, p, weight), name)
+    low, high = confidence_interval(name, y, p, weight)
+    error = np.sqrt(np.sum((np.array(moves) - value) ** 2))
+    assert (high - low) / 2 == pytest.approx(ndtri(0.975) * error, rel=0.02)
+    assert high + low == pytest.approx(2 * value, rel=1e-6)
+
+
 def test_a_line_that_needs_one_cluster_has_no_interval():
     """Outside the first cluster, all predictions are equal."""
     p = np.r_[np.full(50, 0.2), np.full(150, 0.6)]
