@@ -8,6 +8,7 @@ from calib.calibrators import CALIBRATORS
 from calib.data import SAMPLES
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
+from calib.recipe import Recipe
 from calib.synthetic import SYNTHETIC
 from pages.ui import current
 from tests.pages.app import faults, headline, messages, page, settled, titles
@@ -49,7 +50,7 @@ OWN = ("explore_data", "explore_reliability")  # pages with a test of their own
 def test_every_set_opens_on_every_page_of_explore(stem, source):
     at = page(stem, data=source, **kind_of(source, stem))
     assert faults(at) == []
-    assert at.title[0].value in {entry.question for entry in current.PAGES["Explore"]}
+    assert at.title[0].value in {current.question(entry, Recipe()) for entry in current.PAGES["Explore"]}
 
 
 @pytest.mark.parametrize("source", SWEPT)

@@ -8,6 +8,7 @@ from calib.analysis import depth
 from calib.kernel.progress import Cancelled
 from calib.kernel.wording import number
 from calib.metrics import log_loss_clipped
+from calib.recipe import Recipe
 from pages.ui import current, evaluations, jobs
 from tests.evaluated import of_address
 from tests.pages.app import at_once, bring, faults, go, headline, page, working
@@ -115,7 +116,7 @@ def test_every_explore_page_names_its_data_beside_the_title(query):
             **query,
         )
         assert NAME in [element.value.replace("\\", "") for element in at.main.caption], one.script
-        assert at.main.title[0].value == one.question
+        assert at.main.title[0].value == current.question(one, Recipe())
 
 
 def test_infinite_log_loss_stands_in_a_card_with_the_clipped_one():
