@@ -27,7 +27,7 @@ class _Queue:
     def __init__(self) -> None:
         self.changed, self.waiting = threading.Condition(), deque[object]()
         self.holder, self.ends = object(), 0.0  # who has the turn, and until when at most
-        self.first = threading.Timer(0, self.changed.notify_all)  # not begun
+        self.first: threading.Timer  # ends the part of the holder's turn in which fits leave two processors
 
     def take(self, page: object) -> None:
         """Wait for the turn."""
