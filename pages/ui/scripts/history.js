@@ -1,16 +1,16 @@
-const MOMENT = 1000  // milliseconds between the two entries of one step
+// Streamlit may write the address twice after one action: on the way to another page, the new settings into the address of
+// the old one; after a click in the menu, first the page without its settings. The back button would lead to the former
+// address, which is of no view, and from the latter no further: so each action makes one entry, and opening a page none.
+const ACTIONS = ["click", "pointerdown", "keydown", "change", "popstate"]
 
-// On the way to another page, Streamlit first writes the new settings into the address of the old one. To that address,
-// which is of no view, the back button would lead: the entry of the new page replaces it.
 export default function () {
+    if (history.made !== undefined) return  // once for each document: an action may outlast what is drawn
+    history.made = true
     const push = history.pushState
-    let settled = 0
-    history.pushState = (state, title, address) => {
-        const to = new URL(address ?? "", location), stays = to.pathname === location.pathname
-        const passed = !stays && to.search === location.search && performance.now() < settled + MOMENT
-        const enter = passed ? history.replaceState : push
-        enter.call(history, state, title, address)
-        if (stays) settled = performance.now()
+    for (const action of ACTIONS) addEventListener(action, () => { history.made = false }, true)
+    history.pushState = (...entry) => {
+        const enter = history.made ? history.replaceState : push
+        enter.apply(history, entry)
+        history.made = true
     }
-    return () => { history.pushState = push }
 }
