@@ -13,7 +13,7 @@ from calib.figures import DARK, LIGHT, Theme
 from calib.kernel.declared import SETTINGS
 from calib.recipe import Recipe
 from pages.ui import browser, state
-from pages.ui.text import NO_BREAK
+from pages.ui.text import unbroken
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def question(page: Page, recipe: Recipe) -> str:
     """Return the question of the page, or of its open view."""
     name = f"{page.key}.experiment"
     if name not in SETTINGS:
-        return page.question.replace(" %", NO_BREAK)
+        return unbroken(page.question)
     view = recipe.setting(name)
     return QUESTIONS.get(view, GUARANTEE if view in EXPERIMENTS else page.question)
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from pages.ui import lesson_layout
-from pages.ui.text import NO_BREAK, plain
+from pages.ui.text import plain, unbroken
 
 PICTURE_AND_WORDS = [0.58, 0.42]  # of the page's width: the picture, and the numbers and words beside it
 
@@ -39,7 +39,7 @@ def part(text: str, **options: Any) -> None:
 def heading(text: object, anchor: Any = False, **options: Any) -> None:
     """Draw a heading above a chart or table, of the level that comes next here."""
     write = st.subheader if st.session_state.get("in_a_part") else st.header
-    write(plain(text).replace(" %", NO_BREAK), anchor=anchor, **options)
+    write(unbroken(plain(text)), anchor=anchor, **options)
 
 
 def at_this_level(draw: Callable[[], None]) -> Callable[[], None]:

@@ -6,7 +6,6 @@ import re
 
 from calib.kernel.wording import without_direction_marks
 
-NO_BREAK = "\u00a0%"  # a number and its sign stay in one line
 MARKDOWN_SIGNS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
 # Streamlit turns bare text into links, addresses, icons, arrows and dashes in spite of escapes. An
 # invisible word joiner between their signs leaves them as they are.
@@ -18,6 +17,11 @@ def plain(text: object) -> str:
     text.
     """
     return MARKDOWN_SIGNS.sub(r"\\\1", JOINED.sub("\u2060", without_direction_marks(str(text))))
+
+
+def unbroken(text: str) -> str:
+    """Return ``text`` with each number and its percent sign in one line."""
+    return text.replace(" %", "\u00a0%")
 
 
 def about_file(name: str, error: Exception) -> str:

@@ -12,7 +12,7 @@ import streamlit as st
 from calib.experiments.forecasts import Forecast, draw, levels, prepare
 from calib.lessons import Question
 from pages.ui import chart, current, placed_guess
-from pages.ui.text import NO_BREAK, plain
+from pages.ui.text import plain, unbroken
 
 RIGHT = ":green-badge[:material/check_circle: Correct.]"
 NOT_QUITE = ":red-badge[:material/cancel: Not quite.]"
@@ -80,7 +80,7 @@ def feedback(about: str, text: str, right: bool) -> None:
     sure = st.session_state.get("sure", {})
     if about in sure:
         forecasts().setdefault(about, Forecast(sure[about], right))
-    st.markdown(f"{RIGHT if right else NOT_QUITE} {text.replace(' %', NO_BREAK)}")
+    st.markdown(f"{RIGHT if right else NOT_QUITE} {unbroken(text)}")
 
 
 def sign(right: bool) -> str:
