@@ -260,6 +260,9 @@ def curve_shapes(knots: Array) -> Array:
     """Return a basis of all splines by values at the knots, (k, k): bent curves of roughness 1, a line, a constant.
 
     In this basis the penalty is a plain sum of squares, which keeps the fit well conditioned for any penalty.
+
+    >>> curve_shapes(np.array([0.0, 1.0, 2.0])).shape
+    (3, 3)
     """
     middle, reach = (knots[0] + knots[-1]) / 2, (knots[-1] - knots[0]) / 2
     straight = np.column_stack([(knots - middle) / reach, np.ones(len(knots))])
