@@ -128,11 +128,13 @@ def test_few_rows_and_clipped_ends_are_said():
     (note,) = VennMulticalibration().fit(joined(p, frame), y).notes_
     assert "intervals are wide" in note
     # One level, f from 0 to 1: what is added to all rows of a group leaves [0, 1]
-    p, kind = rng.uniform(0, 1, 2000), rng.integers(0, 2, 2000)
-    fitted = VennMulticalibration(bins=1).fit(
-        pd.DataFrame({"p": p, "kind": kind}), (rng.random(2000) < 0.5 * p + 0.5 * kind).astype(int)
-    )
-    raw = fitted.raw_pairs(pd.DataFrame({"p": p, "kind": kind}))
+    table = pd.DataFrame({"p": rng.uniform(0, 1, 2000), "kind": rng.integers(0, 2, 2000)})
+    y = (rng.random(2000) < 0.5 * table["p"] + 0.5 * table["kind"]).astype(int)
+    fitted = VennMulticalibration(bins=1).fit(table, y)
+    raw, ends = fitted.raw_pairs(table), ([0, 1 / 2001], [2000 / 2001, 1])
+    assert (raw < ends[0]).any(axis=0).all()
+    assert (raw > ends[1]).any(axis=0).all()
+    np.testing.assert_allclose(fitted.predict_interval(table), np.clip(raw, *ends), rtol=1e-12)
     share = ((raw < 0) | (raw > 1)).any(axis=1).mean()
     assert share > 0.2
     (note,) = fitted.notes_
