@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -172,12 +173,16 @@ def _loess(points: Array, count: Array) -> Array:
     reach = np.maximum(reach_of_nearest(far, count, (SPAN - 1e-12) * count.sum()), 1e-12)[:, None]
     unit = away / reach
     kernel = tricube(unit, least=1e-12) * (far <= reach * (1 + 1e-9))
-    powers = np.stack([kernel * unit**k for k in range(5)])
+    powers = np.stack([*accumulate([kernel, *[unit] * 4], np.multiply)])
     moments = powers @ count
     normal = np.stack([moments[k : k + 3] for k in range(3)]).transpose(2, 0, 1)
     lines = np.linalg.pinv(normal, rcond=1e-10, hermitian=True)[:, 0]
     at_grid = np.einsum("gk,kgc->gc", lines, powers[:3])
-    return np.stack([np.interp(points, grid, column) for column in at_grid.T], axis=1)
+    if len(grid) == 1:
+        return np.repeat(at_grid, len(points), axis=0)
+    left = np.clip(np.searchsorted(grid, points, side="right") - 1, 0, len(grid) - 2)
+    share = ((points - grid[left]) / np.diff(grid)[left])[:, None]
+    return (1 - share) * at_grid[left] + share * at_grid[left + 1]
 
 
 def distance_interval(gaps: Gaps, rows: Rows, level: float, seed: int) -> tuple[float, float]:
