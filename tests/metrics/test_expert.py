@@ -47,6 +47,7 @@ def test_average_precision_and_brier_skill_are_those_of_scikit_learn(seed, decim
     frequency = np.full(300, y.mean())
     skill = 1 - brier_score_loss(y, p) / brier_score_loss(y, frequency)
     assert brier_skill(y, p) == pytest.approx(skill)
+    assert average_precision([1, 0, 0], [0.1, 0.5, 0.9]) == pytest.approx(1 / 3)  # the only one comes last
     assert math.isnan(average_precision([0, 0], [0.1, 0.2]))
     assert math.isnan(brier_skill([1, 1], [0.1, 0.2]))
 
