@@ -83,13 +83,18 @@ def pytest_collection_finish() -> None:
     confined._WAITING.modules = ("calib.export.uploaded",)
 
 
+# Folders whose tests share a server and Chromium, or simulations, which each worker would make again
+TOGETHER = ("tests/browser/", "tests/experiments/")
+
+
 @pytest.hookimpl(optionalhook=True)  # only with pytest-xdist
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the tests of a file together, and all browser tests, which share a server and Chromium."""
+    """Keep the tests of a file together, and those of the folders that share something."""
     from xdist.scheduler import LoadFileScheduling
 
     class Together(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return SLOW_FIRST[0] if nodeid.startswith(SLOW_FIRST[0]) else super()._split_scope(nodeid)
+            folder = next((folder for folder in TOGETHER if nodeid.startswith(folder)), None)
+            return folder or super()._split_scope(nodeid)
 
     return Together(config, log) if config.getvalue("dist") == "loadfile" else None
