@@ -89,7 +89,8 @@ STOP = """() => {
         drawing = at.closest("canvas") ?? (unseen ? at.parentElement : at)
     const around = at.querySelector(":scope > .reach")  // of a point that is dragged: a ring drawn about it
     const drawn = around && getComputedStyle(around).stroke !== "none"
-    const seen = drawing.checkVisibility({opacityProperty: true, visibilityProperty: true})
+    const box = drawing.getBoundingClientRect(), inWindow = box.right > 0 && box.left < innerWidth
+    const seen = inWindow && drawing.checkVisibility({opacityProperty: true, visibilityProperty: true})
     const name = `${key} ${at.ariaLabel ?? at.innerText ?? ""}`.trim() || at.tagName
     return [name, Boolean(seen && (own || ringed || drawn))]
 }"""

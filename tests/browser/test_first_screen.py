@@ -3,6 +3,7 @@
 import pytest
 
 from pages.ui import current
+from tests.browser.accessibility import tab_stops
 from tests.sweep import sweep
 from tests.waiting import until
 
@@ -94,6 +95,7 @@ def test_a_phone_reaches_every_page_and_start_explains_its_mark_under_the_diagra
     assert door["y"] < chart["y"] < 400
     assert chart["y"] + chart["height"] <= mark["y"]
     assert tab.page.locator(".modebar-btn").count() == 0, "no toolbar lies over the mark"
+    assert "Expand sidebar" in tab_stops(tab)
     tab.page.get_by_test_id("stExpandSidebarButton").click()
     names = [page.name for pages in current.PAGES.values() for page in pages]
     links = tab.page.get_by_test_id("stSidebarNavLink")
