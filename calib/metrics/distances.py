@@ -173,6 +173,7 @@ def _loess(points: Array, count: Array) -> Array:
     reach = np.maximum(reach_of_nearest(far, count, (SPAN - 1e-12) * count.sum()), 1e-12)[:, None]
     unit = away / reach
     kernel = tricube(unit, least=1e-12) * (far <= reach * (1 + 1e-9))
+    # kernel · unit^k as products: powers take most of the time
     powers = np.stack([*accumulate([kernel, *[unit] * 4], np.multiply)])
     moments = powers @ count
     normal = np.stack([moments[k : k + 3] for k in range(3)]).transpose(2, 0, 1)
