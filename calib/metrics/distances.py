@@ -179,11 +179,10 @@ def _loess(points: Array, count: Array) -> Array:
     normal = np.stack([moments[k : k + 3] for k in range(3)]).transpose(2, 0, 1)
     lines = np.linalg.pinv(normal, rcond=1e-10, hermitian=True)[:, 0]
     at_grid = np.einsum("gk,kgc->gc", lines, powers[:3])
-    if len(grid) == 1:
-        return np.repeat(at_grid, len(points), axis=0)
-    left = np.clip(np.searchsorted(grid, points, side="right") - 1, 0, len(grid) - 2)
-    share = ((points - grid[left]) / np.diff(grid)[left])[:, None]
-    return (1 - share) * at_grid[left] + share * at_grid[left + 1]
+    left = np.searchsorted(grid, points, side="right") - 1
+    right = np.minimum(left + 1, len(grid) - 1)
+    share = ((points - grid[left]) / np.where(right > left, grid[right] - grid[left], 1))[:, None]
+    return (1 - share) * at_grid[left] + share * at_grid[right]
 
 
 def distance_interval(gaps: Gaps, rows: Rows, level: float, seed: int) -> tuple[float, float]:
